@@ -171,4 +171,12 @@ export const OUTSIDE = [
     project: 'operations',
     test: 'test/integration/just-started.test.ts',
   },
+  {
+    rule: 'a next page that does not come is given up',
+    file: 'src/capabilities/browser/leaving.ts',
+    from: "await session.send('Page.stopLoading')",
+    to: '',
+    project: 'unit',
+    test: 'test/unit/capabilities/browser/pages-that-do-not-come.test.ts',
+  },
 ]

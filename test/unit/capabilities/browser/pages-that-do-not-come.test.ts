@@ -6,8 +6,8 @@ import { testContext } from '../test-context.ts'
 
 const SHOWN = /\nNear\n[^]*button "Go"[^]*button "Count"/
 
-async function useBrowser() {
-  const body = `<button onclick="location = '/never'">Go</button><button onclick="this.innerText += '!'">Count</button>`
+async function useBrowser(go = "location = '/never'") {
+  const body = `<button onclick="${go}">Go</button><button onclick="this.innerText += '!'">Count</button>`
   const site = await useSite(({ url }, response) => {
     if (url === '/never') return
     response.setHeader('content-type', 'text/html').end(`<title>Near</title>${body}`)
@@ -44,4 +44,11 @@ it('after it was opened', async () => {
   const { call, never } = await useBrowser()
   await expect(call('BrowserOpen', { url: never }, AbortSignal.timeout(1000))).rejects.toThrow()
   expect((await call('BrowserRead')).content).toMatch(/^<web-content from="[^"]*\/">\nNear\n/)
+})
+
+it('in a window of its own', async () => {
+  const { call, refOf } = await useBrowser("window.open('/never')")
+  const clicked = await call('BrowserClick', { ref: refOf('Go') })
+  expect(clicked).toMatchObject({ isError: false, content: expect.stringMatching(SHOWN) })
+  expect((await call('BrowserClick', { ref: refOf('Count') })).content).toContain('button "Count!"')
 })
