@@ -37,7 +37,7 @@ const OPERATIONS = [
   'test/integration/{long-tools,metrics,operator-*,page*,pollers,pooler,refused-start,restart-needed,servers-away}.test.ts',
   'test/integration/{shutdown,store-refuses,storm,timeouts,weather,wrong-store}.test.ts',
 ]
-/** Each of them is busy for minutes, with servers of its own or with one session after another, and minds no neighbour. */
+/** Each of them takes minutes, and can run beside other files. */
 const LONG = ['test/crash/{long-sessions,poison-steps,random-kills}.test.ts']
 const ALONE = ['test/crash/{burst,worker-replaced}.test.ts']
 

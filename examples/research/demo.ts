@@ -85,12 +85,12 @@ async function main(question: string, options: Options): Promise<void> {
     })
     stage.atEnd(() => progress.stop().catch(() => undefined))
     let killedInFlight = 0
-    const died = async (): Promise<string> => {
+    const ended = async (): Promise<string> => {
       const inFlight = inHand(await session.tree())
       killedInFlight += inFlight
       return ` with ${inFlight} model calls under way`
     }
-    const worker = await stage.open(keepWorker({ agent: AGENT, environment, note: progress.note, died }), (it) =>
+    const worker = await stage.open(keepWorker({ agent: AGENT, environment, note: progress.note, ended }), (it) =>
       it.stop(),
     )
     const job = Promise.race([research(stello, session, question, progress), worker.failed, stopped])

@@ -166,8 +166,8 @@ export const OUTSIDE = [
   {
     rule: 'a session whose workflow was never started is not called lost',
     file: 'src/client/reach-session.ts',
-    from: 'if (wasOpened) {',
-    to: 'if (wasOpened || performance.now() > until) {',
+    from: 'if (wasOpened) throw',
+    to: 'if (wasOpened || performance.now() > until) throw',
     project: 'operations',
     test: 'test/integration/just-started.test.ts',
   },

@@ -11,7 +11,7 @@ import { serviceErrorOf, temporalTrouble } from '../temporal/temporal-trouble.ts
 const STARTED_WITHIN_MS = 30_000
 const STARTING_EVERY_MS = 50
 
-interface Reach extends Pick<ClientDeps, 'db'> {
+interface Reach extends Pick<ClientDeps, 'client' | 'db'> {
   /** How long the session may take to start. Default 30,000 ms. */
   withinMs?: number
 }
@@ -25,7 +25,7 @@ interface Reach extends Pick<ClientDeps, 'db'> {
  *   time; SERVER_UNREACHABLE when Temporal refuses the call or does not answer; whatever else the work throws
  */
 export async function reachSession<T>(
-  { db, withinMs = STARTED_WITHIN_MS }: Reach,
+  { client, db, withinMs = STARTED_WITHIN_MS }: Reach,
   id: string,
   work: () => Promise<T>,
 ): Promise<T> {
@@ -37,23 +37,38 @@ export async function reachSession<T>(
       if (!(error instanceof WorkflowNotFoundError)) throw asUnreachable(id, error)
       const row = await mustExist(db, id)
       if (row.closedAt) throw closedError(id)
-      if (wasOpened) {
-        throw new StelloError('SESSION_TERMINATED', `the workflow of session ${id} is gone from Temporal`, {
-          hint: `was it terminated there? \`stello recover ${id}\` goes on from where it ended`,
-          cause: error,
-        })
+      if (wasOpened) throw goneError(id, error)
+      if (performance.now() > until) {
+        // It may also have been terminated before a worker opened it.
+        throw (await isKnown(client, id)) ? goneError(id, error) : notStarted(row, withinMs)
       }
-      if (performance.now() > until) throw notStarted(row, withinMs)
       wasOpened = row.opened
     }
   }
 }
 
-/** Its workflow was never there: so it is not lost, and a recovery would not help. */
-function notStarted({ id, parentId }: SessionRow, withinMs: number): StelloError {
+function goneError(id: string, cause: unknown): StelloError {
+  return new StelloError('SESSION_TERMINATED', `the workflow of session ${id} is gone from Temporal`, {
+    hint: `was it terminated there? \`stello recover ${id}\` goes on from where it ended`,
+    cause,
+  })
+}
+
+async function isKnown(client: ClientDeps['client'], id: string): Promise<boolean> {
+  try {
+    await client.workflow.getHandle(id).describe()
+    return true
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false
+    throw asUnreachable(id, error)
+  }
+}
+
+/** Its workflow was never there. A worker starts what a call has forked; what a client creates or forks, it starts itself. */
+function notStarted({ id, parentId, config }: SessionRow, withinMs: number): StelloError {
   const problem = `session ${id} has not started within ${withinMs / 1000} s`
-  if (parentId === undefined) {
-    const hint = `create it again with the same id, or give it up with \`stello close ${id}\``
+  if (parentId === undefined || config.fork) {
+    const hint = `\`stello recover ${id}\` starts it, \`stello close ${id}\` gives it up`
     return new StelloError('AGENT_NOT_SERVED', `${problem}: whoever created it did not finish`, { hint })
   }
   const hint = `does a worker run? \`stello doctor\` tells. Then try again, or give it up with \`stello close ${id}\``

@@ -81,7 +81,7 @@ export interface SessionHandle {
    *
    * @param text 1 to 1,048,576 characters
    * @throws StelloError INVALID_MESSAGE, also when the session has refused a message of that id; SESSION_NOT_FOUND,
-   *   SESSION_CLOSED, SESSION_TERMINATED; AGENT_NOT_SERVED when a fork does not start within 30 s, because no worker runs
+   *   SESSION_CLOSED, SESSION_TERMINATED; AGENT_NOT_SERVED when it has not started after 30 s
    * @example
    * const turn = await session.send('What happened?', { messageId: 'q1' })
    * console.log((await turn.result()).text)

@@ -56,7 +56,7 @@ describe('the demo', () => {
 
     const ended = await demo(home, ['--crash'])
     const crashed = await summaryOf(ended)
-    expect(ended.stderr).toMatch(/worker killed \(SIGKILL\)[^]*another worker goes on/)
+    expect(ended.stderr).toMatch(/the worker has ended[^]*another worker goes on/)
     const { modelCalls, toolCalls, quotations } = plain
     expect(crashed).toMatchObject({
       verified: true,
@@ -77,7 +77,7 @@ describe('the demo', () => {
     await running.printed('another worker goes on')
     const ended = await running.ended
     expect(await summaryOf(ended)).toMatchObject({ verified: true, sessions: 5, repeatedModelCalls: 0 })
-    expect(ended.stderr).toMatch(/worker killed \(SIGKILL\)[^]*another worker goes on/)
+    expect(ended.stderr).toMatch(/the worker has ended[^]*another worker goes on/)
     expect(await processesWith(home)).toEqual([])
   })
 

@@ -43,6 +43,8 @@ it('is reached although it was started and opened between the look at Temporal a
   expect(text).toBe('Here I am.')
 })
 
+const reach = () => ({ client: stello.client.temporal, db: stello.db })
+
 it.each([
   [
     'a fork whose parent has no worker',
@@ -63,7 +65,19 @@ it.each([
   if (forked) await createSession(stello.db, child)
   const id = forked ? child.sessionId : rootId
   const workflow = stello.client.temporal.workflow.getHandle(id)
-  const sent = reachSession({ db: stello.db, withinMs: 100 }, id, () => workflow.signal('message', {}))
+  const sent = reachSession({ ...reach(), withinMs: 100 }, id, () => workflow.signal('message', {}))
   await expect(sent).rejects.toMatchObject({ code: 'AGENT_NOT_SERVED', message: expect.stringMatching(problem) })
   await expect(sent).rejects.toHaveProperty('hint', expect.stringContaining(`stello close ${id}`))
+})
+
+it('is called gone when it was terminated before a worker opened it', async () => {
+  const session = await stello.client.createSession({ agent: `nobody-${randomBytes(4).toString('hex')}` })
+  const workflow = stello.client.temporal.workflow.getHandle(session.id)
+  await workflow.terminate()
+  const sent = reachSession({ ...reach(), withinMs: 100 }, session.id, () => workflow.signal('message', {}))
+  await expect(sent).rejects.toMatchObject({
+    code: 'SESSION_TERMINATED',
+    hint: expect.stringContaining('stello recover'),
+  })
+  expect(await session.recover()).toMatchObject({ restarted: true })
 })

@@ -7,14 +7,16 @@ import { pagePart } from '../html/page-part.ts'
 import { untrusted } from '../html/untrusted.ts'
 import type { NetworkGuard } from '../network/network-guard.ts'
 import { NetworkRefusal, reaching, type NotReached } from '../network/network-refusal.ts'
-import { URL_LIMIT, heldBackText, type Journey } from './journey.ts'
-import { arrived, departures } from './leaving.ts'
+import { givenUpText, heldBackText, type Journey } from './journey.ts'
+import { arrived, departures, patienceWith, stopLoading } from './leaving.ts'
 import type { SessionPages } from './session-pages.ts'
 
 /** Shared by the tools of one pack. */
 export interface BrowserRoom {
   pages: SessionPages
   guard: NetworkGuard
+  /** How long a page may not come before it is given up, milliseconds. */
+  pageTimeoutMs: number
 }
 
 /** A call of one of these tools. */
@@ -30,7 +32,6 @@ export type Told =
 
 /** The value of the session that holds the URL of its page. */
 const URL_VALUE = 'browser.url'
-const LOAD_MS = 10_000
 const LOST =
   'The page was closed meanwhile: the worker has changed or was restarted, or the page was not used for long. It was opened again at its last URL. What was typed and who was signed in is gone, and the refs are new.'
 const MOVED =
@@ -49,16 +50,18 @@ export function withPage(
 ): Promise<unknown> {
   const { room, ctx } = call
   return answering(ctx, () =>
-    room.pages.use(ctx.sessionId, async (known) => {
+    room.pages.use(ctx.sessionId, async (open) => {
       const url = await lastUrl(ctx)
+      if (open) await arrived(open, ctx.signal)
+      // A window that was given up is closed.
+      const known = room.pages.current(ctx.sessionId)
       if (known) {
         judge(call)
-        const given = await nextPage(known)
         const moved = acts && hostIn(known.url()) !== hostIn(url)
         const content = moved ? [textPart(MOVED), ...(await shown(known, ctx))] : await work(known)
         const heldBack = takeHeldBack(call)
         const failed = acts && (moved || heldBack.length > 0)
-        return { ...done(call, [...heldBack, ...given, ...content]), ...(failed && { isError: true }) }
+        return { ...done(call, [...heldBack, ...takeGivenUp(call), ...content]), ...(failed && { isError: true }) }
       }
       if (url === undefined) throw new NetworkRefusal('network_error', NONE)
       const page = await visit(call, url)
@@ -75,7 +78,7 @@ export function openPage(call: BrowserCall, url: string): Promise<unknown> {
     room.pages.use(ctx.sessionId, async () => {
       const page = await visit(call, url, { permitted: true })
       const content = await shown(page, ctx)
-      return done(call, [...takeHeldBack(call), ...content])
+      return done(call, [...takeHeldBack(call), ...takeGivenUp(call), ...content])
     }),
   )
 }
@@ -88,25 +91,43 @@ export async function touchedPage(ctx: ToolContext): Promise<Touch[]> {
 
 /** The page as a tree of what can be read and used, each part with its ref. */
 export async function shown(page: Page, { signal }: ToolContext, offset = 0): Promise<unknown[]> {
-  const read = async () => ({ before: departures(page), tree: await treeOf(page, signal), title: await page.title() })
+  const read = async () => ({
+    before: departures(page),
+    tree: await treeOf(page, signal),
+    title: await reacting(page, page.title(), signal),
+  })
   const first = await read()
   const left = departures(page) > first.before
-  const given = left ? await settled(page) : []
-  // A page that was about to be left meanwhile had no title.
-  const { tree, title } = left ? await read() : first
+  if (left) await settled(page, signal)
+  const { before, tree, title } = left ? await read() : first
   const { part, which } = pagePart(tree, offset)
-  return [...given, textPart(`${untrusted(page.url(), `${title}\n${part}`)}\n[${page.url()}: ${which}]`)]
+  // A page that is about to be left has no title: Playwright says where it leads to.
+  const text = `${departures(page) > before ? '' : title}\n${part}`
+  return [textPart(`${untrusted(page.url(), text)}\n[${page.url()}: ${which}]`)]
 }
 
 /** A page that is just being left has no tree; the next one has. */
 async function treeOf(page: Page, signal: AbortSignal): Promise<string> {
   try {
-    return await page.ariaSnapshot({ mode: 'ai', signal, timeout: LOAD_MS })
+    return await page.ariaSnapshot({ mode: 'ai', signal, timeout: patienceWith(page) })
   } catch {
     signal.throwIfAborted()
-    await settled(page)
-    return page.ariaSnapshot({ mode: 'ai', signal })
+    await settled(page, signal)
+    return page.ariaSnapshot({ mode: 'ai', signal, timeout: patienceWith(page) })
   }
+}
+
+/** What Playwright gives no time-out. A page may keep its process busy for ever. */
+export function reacting<Result>(page: Page, work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  const ends = AbortSignal.any([signal, AbortSignal.timeout(patienceWith(page))])
+  return new Promise((resolve, reject) => {
+    ends.addEventListener('abort', () => {
+      reject(
+        signal.aborted ? (signal.reason as Error) : new NetworkRefusal('network_error', 'The page does not react.'),
+      )
+    })
+    work.then(resolve, reject)
+  })
 }
 
 export function textPart(text: string): { type: 'text'; text: string } {
@@ -123,17 +144,20 @@ async function visit(
   const { href } = room.guard.demand(url)
   const page = await room.pages.open(ctx.sessionId)
   const journey = judge(call)
-  // The navigations of the previous page that were held back no longer matter.
+  // What the previous page was kept from no longer matters.
   journey?.takeHeldBack()
+  journey?.takeGivenUp()
   if (permitted) journey?.opens(href)
   try {
     await page.goto(href, { waitUntil: 'domcontentloaded', signal: ctx.signal })
   } catch (error) {
+    if (ctx.signal.aborted) await stopLoading(page)
     const [heldBack] = journey?.takeHeldBack() ?? []
-    await arrived(page, 0)
-    throw heldBack ? new NetworkRefusal('permission_denied', heldBackText(heldBack)) : error
+    if (heldBack) throw new NetworkRefusal('permission_denied', heldBackText(heldBack))
+    const [givenUp] = journey?.takeGivenUp() ?? []
+    throw givenUp === undefined ? error : new NetworkRefusal('network_error', givenUpText(givenUp))
   }
-  await settled(page)
+  await settled(page, ctx.signal)
   return page
 }
 
@@ -149,24 +173,19 @@ function takeHeldBack({ room, ctx }: BrowserCall): unknown[] {
   return heldBack.map((each) => textPart(heldBackText(each)))
 }
 
+function takeGivenUp({ room, ctx }: BrowserCall): unknown[] {
+  const givenUp = room.pages.journeyOf(ctx.sessionId)?.takeGivenUp() ?? []
+  return givenUp.map((each) => textPart(givenUpText(each)))
+}
+
 function hostIn(url: string | undefined): string | undefined {
   return url !== undefined && URL.canParse(url) ? new URL(url).hostname : undefined
 }
 
 /** Waits until the page is loaded, and before for the page that it leads to. One that never is loaded can be read as it is. */
-export async function settled(page: Page): Promise<unknown[]> {
-  const given = await nextPage(page)
-  await page.waitForLoadState('load', { timeout: LOAD_MS }).catch(() => undefined)
-  return given
-}
-
-/** Waits for the page that this one leads to. @returns what is told about one that does not come */
-async function nextPage(page: Page): Promise<unknown[]> {
-  const url = await arrived(page, LOAD_MS)
-  if (url === undefined) return []
-  return [
-    textPart(`The next page, ${url.slice(0, URL_LIMIT)}, has not come within ${LOAD_MS / 1000} s, and is given up.`),
-  ]
+export async function settled(page: Page, signal: AbortSignal): Promise<void> {
+  await arrived(page, signal)
+  await page.waitForLoadState('load', { timeout: patienceWith(page) }).catch(() => undefined)
 }
 
 function done({ room, ctx }: BrowserCall, content: unknown[]): { content: unknown[] } {

@@ -7,6 +7,7 @@ import type { Touch } from '../../tool/touch.ts'
 import { NetworkRefusal } from '../network/network-refusal.ts'
 import {
   openPage,
+  reacting,
   settled,
   shown,
   textPart,
@@ -15,7 +16,6 @@ import {
   type BrowserCall,
   type BrowserRoom,
 } from './browser-call.ts'
-import { isLeaving } from './leaving.ts'
 
 const ref = z
   .string()
@@ -74,7 +74,12 @@ function clickTool(room: BrowserRoom): Tool {
     name: 'BrowserClick',
     description: { short: 'Clicks an element of the open page, and shows the page afterwards.' },
     schema: z.object({ ref }),
-    execute: (args, ctx) => step({ room, ctx }, args.ref, (element, within) => element.click(within)),
+    execute: (args, ctx) =>
+      step({ room, ctx }, args.ref, async (element, { soon, untilNextPage }) => {
+        // What cannot be clicked, because something lies over it, is told soon.
+        await element.click({ ...soon, trial: true })
+        await element.click(untilNextPage)
+      }),
   })
 }
 
@@ -89,9 +94,9 @@ function typeTool(room: BrowserRoom): Tool {
       submit: z.boolean().optional().describe('Press Enter afterwards; default false'),
     }),
     execute: (args, ctx) =>
-      step({ room, ctx }, args.ref, async (field, within) => {
-        await field.fill(args.text, within)
-        if (args.submit) await field.press('Enter', within)
+      step({ room, ctx }, args.ref, async (field, { soon, untilNextPage }) => {
+        await field.fill(args.text, soon)
+        if (args.submit) await field.press('Enter', untilNextPage)
       }),
   })
 }
@@ -122,31 +127,37 @@ function screenshotTool(room: BrowserRoom): Tool {
   })
 }
 
+interface StepTimes {
+  soon: { timeout: number; signal: AbortSignal }
+  /** Playwright ends such a step when the page that it leads to has come or was given up. */
+  untilNextPage: { timeout: number; signal: AbortSignal }
+}
+
 /** Does something to an element, and shows the page afterwards. */
 function step(
   call: BrowserCall,
   of: string,
-  act: (element: Locator, within: { timeout: number; signal: AbortSignal }) => Promise<void>,
+  act: (element: Locator, within: StepTimes) => Promise<void>,
 ): Promise<unknown> {
   const { room, ctx } = call
+  const { signal } = ctx
   const onPage = async (page: Page): Promise<unknown[]> => {
-    const element = await elementOf(page, of)
-    await act(element, { timeout: STEP_MS, signal: ctx.signal }).catch((error: unknown) => {
-      ctx.signal.throwIfAborted()
-      // It was done, and the page that it led to does not come.
-      if (!isLeaving(page)) throw error
+    const element = await elementOf(page, of, signal)
+    await act(element, {
+      soon: { timeout: STEP_MS, signal },
+      untilNextPage: { timeout: STEP_MS + room.pageTimeoutMs, signal },
     })
-    const given = await settled(page)
+    await settled(page, signal)
     // A step may open a page of its own.
-    const now = room.pages.current(ctx.sessionId) ?? page
-    if (now !== page) given.push(...(await settled(now)))
-    return [...given, ...(await shown(now, ctx))]
+    const opened = room.pages.current(ctx.sessionId) ?? page
+    if (opened !== page) await settled(opened, signal)
+    return shown(room.pages.current(ctx.sessionId) ?? page, ctx)
   }
   return withPage(call, onPage, { acts: true })
 }
 
-async function elementOf(page: Page, of: string): Promise<Locator> {
+async function elementOf(page: Page, of: string, signal: AbortSignal): Promise<Locator> {
   const found = page.locator(`aria-ref=${of}`)
-  if ((await found.count()) === 1) return found
+  if ((await reacting(page, found.count(), signal)) === 1) return found
   throw new NetworkRefusal('network_error', `There is no element ${of} on the page now. BrowserRead shows its refs.`)
 }

@@ -15,13 +15,14 @@ export interface HeldBack extends Ruled {
 /** A script may try for ever; only its first tries are told. */
 const TOLD = 5
 /** Longest URL that is told, in UTF-16 units: as long as BrowserOpen takes. */
-export const URL_LIMIT = 8000
+const URL_LIMIT = 8000
 
 export class Journey {
   #judge: Judge = () => undefined
   /** Hosts that calls have opened: they were permitted there. */
   readonly #opened = new Set<string>()
   #heldBack: HeldBack[] = []
+  #givenUp: string[] = []
 
   /** The rules of the call that uses the page now count until the next call. */
   judgedBy(judge: Judge): void {
@@ -41,6 +42,18 @@ export class Journey {
     return false
   }
 
+  /** A page that it was led to has not come. */
+  gaveUp(url: string): void {
+    if (this.#givenUp.length < TOLD) this.#givenUp.push(new URL(url).origin)
+  }
+
+  /** The origins of pages that were given up since the last call of this function. */
+  takeGivenUp(): string[] {
+    const taken = this.#givenUp
+    this.#givenUp = []
+    return taken
+  }
+
   /** The addresses that were held back since the last call of this function. */
   takeHeldBack(): HeldBack[] {
     const taken = this.#heldBack
@@ -54,4 +67,9 @@ export function heldBackText({ url, decision, rule }: HeldBack): string {
   return decision === 'deny'
     ? `The page was not led to ${url}: the rule ${rule} denies it.`
     : `The page was not led to ${url}: the rule ${rule} asks a person first. To go there, call BrowserOpen with this URL.`
+}
+
+/** What the model reads. The path is left out: a page chooses it, and could speak there. */
+export function givenUpText(origin: string): string {
+  return `A page of ${origin} did not come in time, and was given up.`
 }

@@ -8,6 +8,8 @@ export interface SessionPagesOptions {
   launch(): Promise<Browser>
   /** How long a page may be unused before it is closed, milliseconds. */
   idleMs: number
+  /** How long a page may not come before it is given up, milliseconds. */
+  pageTimeoutMs: number
 }
 
 interface Kept {
@@ -20,6 +22,8 @@ interface Kept {
 const VIEWPORT = { width: 1280, height: 800 }
 /** Time-out of each step, milliseconds. */
 const TIMEOUT_MS = 30_000
+/** A page that does not come is given up by `watchLeaving`, not by the step that asked for it. */
+const LATER_MS = 5000
 
 export class SessionPages {
   readonly #options: SessionPagesOptions
@@ -52,10 +56,13 @@ export class SessionPages {
     const known = this.current(sessionId)
     if (known) return known
     const context = await (await this.#launched()).newContext({ acceptDownloads: false, viewport: VIEWPORT })
+    const { pageTimeoutMs } = this.#options
+    const journey = new Journey()
     context.setDefaultTimeout(TIMEOUT_MS)
-    watchLeaving(context)
+    context.setDefaultNavigationTimeout(pageTimeoutMs + LATER_MS)
+    watchLeaving(context, { timeoutMs: pageTimeoutMs, gaveUp: (url) => journey.gaveUp(url) })
     const page = await context.newPage()
-    const kept: Kept = { context, contextId: await contextIdOf(page), journey: new Journey() }
+    const kept: Kept = { context, contextId: await contextIdOf(page), journey }
     this.#kept.set(sessionId, kept)
     context.once('close', () => {
       if (this.#kept.get(sessionId) === kept) this.#kept.delete(sessionId)

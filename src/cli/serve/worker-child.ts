@@ -80,7 +80,10 @@ export async function startWorkerChild({
   given.addEventListener('abort', kill, { once: true })
   if (given.aborted) kill()
   try {
-    const name = await Promise.race([ready, ended.then(() => Promise.reject(new Error(printed.join('\n'))))])
+    const name = await Promise.race([
+      ready,
+      ended.then(() => Promise.reject(new Error(printed.join('\n') || 'the worker was killed before it served'))),
+    ])
     for (const early of printed) say(early)
     return {
       agent: name,

@@ -113,7 +113,7 @@ describe('a page that is gone', () => {
 
   it('is closed when it was not used for a while', async () => {
     const guard = networkGuard({ where: 'test' })
-    const pages = new SessionPages({ launch: () => launchChromium(guard), idleMs: 1 })
+    const pages = new SessionPages({ launch: () => launchChromium(guard), pageTimeoutMs: 30_000, idleMs: 1 })
     onTestFinished(() => pages.close())
     const page = await pages.use('a', () => pages.open('a'))
     await until('it is closed', async () => page.isClosed() || undefined)
