@@ -38,6 +38,9 @@ export async function onStage(unfinished: string, play: (stage: Stage) => Promis
   }
   try {
     await play(stage)
+  } catch (error) {
+    // What fails because of the stop is not worth a message.
+    throw isStopped ? new Error(`stopped before ${unfinished}`) : error
   } finally {
     for (const close of closing) await close()
   }

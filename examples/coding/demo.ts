@@ -63,7 +63,7 @@ async function main(options: Options): Promise<void> {
     const job = Promise.race([result, stage.stopped, approvals.failed, worker.failed])
     for (const calls of options.crash ? CRASH_AFTER : []) {
       await Promise.race([steps.until(calls), job])
-      await worker.kill()
+      await Promise.race([worker.kill(), job])
     }
     const { text } = await job
     await steps.stop()

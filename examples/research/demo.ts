@@ -97,7 +97,7 @@ async function main(question: string, options: Options): Promise<void> {
     if (options.crash) {
       await Promise.race([progress.until((_event, { modelCalls }) => modelCalls >= CRASH_AFTER), job])
       await callUnderWay(session)
-      await worker.kill()
+      await Promise.race([worker.kill(), job])
     }
     await job
     await progress.stop()
@@ -132,7 +132,7 @@ async function main(question: string, options: Options): Promise<void> {
     if (!summary.verified) process.exitCode = 1
     if (stays) {
       say('The servers and the worker stay until Ctrl-C, so that the link works.')
-      await stop
+      await Promise.race([stop, worker.failed])
       say('stopping …')
     }
   })

@@ -92,6 +92,8 @@ export async function startWorkerChild({
       kill: () => void child.kill('SIGKILL'),
       async stop() {
         child.kill('SIGTERM')
+        // One that somebody has stopped could not hear.
+        child.kill('SIGCONT')
         await ended
       },
     }
