@@ -28,9 +28,7 @@ export async function onStage(unfinished: string, play: (stage: Stage) => Promis
     stop,
     stopped,
     async open(opening, close) {
-      // Ctrl-C on a terminal also reaches programs that are just being started. Their failure is not worth a message
-      // then.
-      const it = await opening.catch((error: unknown) => (isStopped ? stopped : Promise.reject(error)))
+      const it = await opening
       closing.unshift(() => close(it))
       return isStopped ? stopped : it
     },
@@ -39,7 +37,7 @@ export async function onStage(unfinished: string, play: (stage: Stage) => Promis
   try {
     await play(stage)
   } catch (error) {
-    // What fails because of the stop is not worth a message.
+    // Ctrl-C on a terminal also reaches programs that are just being started. Their failure is not worth a message then.
     throw isStopped ? new Error(`stopped before ${unfinished}`) : error
   } finally {
     for (const close of closing) await close()

@@ -5,6 +5,7 @@ import { StelloError } from '../core/errors.ts'
 import type { ClientDeps } from './client-deps.ts'
 import { mustExist, throwUnknown } from './start-session.ts'
 import { isClosed, type SessionRow } from '../store/sessions/session-row.ts'
+import { describeWorkflow } from '../temporal/describe-workflow.ts'
 import { serviceErrorOf, temporalTrouble } from '../temporal/temporal-trouble.ts'
 
 /** A fork's row exists before its parent's worker starts its workflow: by a moment, or until a dead worker is replaced. */
@@ -39,8 +40,11 @@ export async function reachSession<T>(
       if (row.closedAt) throw closedError(id)
       if (wasOpened) throw goneError(id, error)
       if (performance.now() > until) {
+        const known = await describeWorkflow(client, id).catch((refused: unknown) => {
+          throw asUnreachable(id, refused)
+        })
         // It may also have been terminated before a worker opened it.
-        throw (await isKnown(client, id)) ? goneError(id, error) : notStarted(row, withinMs)
+        throw known ? goneError(id, error) : notStarted(row, withinMs)
       }
       wasOpened = row.opened
     }
@@ -52,16 +56,6 @@ function goneError(id: string, cause: unknown): StelloError {
     hint: `was it terminated there? \`stello recover ${id}\` goes on from where it ended`,
     cause,
   })
-}
-
-async function isKnown(client: ClientDeps['client'], id: string): Promise<boolean> {
-  try {
-    await client.workflow.getHandle(id).describe()
-    return true
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return false
-    throw asUnreachable(id, error)
-  }
 }
 
 /** Its workflow was never there. A worker starts what a call has forked; what a client creates or forks, it starts itself. */

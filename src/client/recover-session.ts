@@ -19,6 +19,7 @@ import { isLeftBehind } from '../store/ledger/runs.ts'
 import type { SessionRow } from '../store/sessions/session-row.ts'
 import { readAwaited } from '../store/sessions/tree.ts'
 import { readTurn } from '../store/transcript/turns.ts'
+import { describeWorkflow } from '../temporal/describe-workflow.ts'
 import type { ClientDeps } from './client-deps.ts'
 import { mustExist, startWorkflow } from './start-session.ts'
 import { readTaken, unreadable, type Taken } from './taken-messages.ts'
@@ -62,10 +63,9 @@ export async function recoverSession(
     )
   }
   const ended = client.workflow.getHandle(sessionId)
-  const found = await ended.describe().catch((error: unknown) => {
+  const found = await describeWorkflow(client, sessionId).catch((error: unknown) => {
     // Its memo is decoded.
-    if (error instanceof ValueError) throw unreadable(sessionId, error)
-    return ignoreMissing(error)
+    throw error instanceof ValueError ? unreadable(sessionId, error) : error
   })
   const store = found?.memo?.['store']
   if (store !== undefined && store !== (await readIdentity(db))) {

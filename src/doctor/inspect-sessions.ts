@@ -1,13 +1,14 @@
 /**
  * Checks whether every agent with open sessions is served, and whether Temporal and the store know the same sessions.
  */
-import { WorkflowNotFoundError, type Client } from '@temporalio/client'
+import type { Client } from '@temporalio/client'
 import type { Finding } from './diagnose.ts'
 import type { Database } from '../store/database/database.ts'
 import { readBusyAgents, readClosed, readOpenIds } from '../store/database/inspect.ts'
 import { SESSION_WORKFLOW } from '../protocol/session-input.ts'
 import { readServedAgents } from '../store/ledger/workers.ts'
 import { servedNow } from '../client/not-served.ts'
+import { describeWorkflow } from '../temporal/describe-workflow.ts'
 import { pollersOf } from '../temporal/pollers.ts'
 import { temporalTrouble } from '../temporal/temporal-trouble.ts'
 
@@ -95,12 +96,7 @@ async function runningIds(client: Client): Promise<Set<string>> {
 }
 
 async function runs(client: Client, id: string): Promise<boolean> {
-  try {
-    return (await client.workflow.getHandle(id).describe()).status.name === 'RUNNING'
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return false
-    throw error
-  }
+  return (await describeWorkflow(client, id))?.status.name === 'RUNNING'
 }
 
 async function those(ids: string[], fits: (id: string) => Promise<boolean>): Promise<string[]> {

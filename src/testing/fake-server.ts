@@ -11,7 +11,7 @@ import { messageOf } from '../core/errors.ts'
 import type { Model } from '../core/model.ts'
 import { CuttableResponse } from './cuttable-response.ts'
 import { answerBy, type Protocol } from './fake-protocol.ts'
-import { orAborted } from './or-aborted.ts'
+import { orAborted } from '../core/or-aborted.ts'
 import { scriptedModel, type Script } from './scripted-model.ts'
 
 /** A script or a model that answers, and where the server listens. */

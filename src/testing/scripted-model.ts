@@ -6,7 +6,7 @@ import { setImmediate, setTimeout } from 'node:timers/promises'
 import { StelloError, type ErrorCode } from '../core/errors.ts'
 import type { Message, ProviderData, ToolCall, Usage } from '../core/message.ts'
 import type { CompleteOptions, Completion, Model, ToolSpec } from '../core/model.ts'
-import { orAborted } from './or-aborted.ts'
+import { orAborted } from '../core/or-aborted.ts'
 import { noticed } from '../models/asked-around.ts'
 
 /** A call that the scripted model makes. */

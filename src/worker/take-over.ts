@@ -2,7 +2,7 @@
  * Finds the steps that dead workers left, and makes Temporal schedule them at once instead of after a heartbeat
  * time-out (docs/durability.md, 4).
  */
-import { ActivityNotFoundError, WorkflowNotFoundError, isGrpcServiceError, type Client } from '@temporalio/client'
+import { ActivityNotFoundError, isGrpcServiceError, type Client } from '@temporalio/client'
 import { ApplicationFailure } from '@temporalio/common'
 import { messageOf } from '../core/errors.ts'
 import type { Database } from '../store/database/database.ts'
@@ -15,6 +15,7 @@ import {
   withoutSteps,
   type KnownWorker,
 } from '../store/ledger/workers.ts'
+import { describeWorkflow } from '../temporal/describe-workflow.ts'
 import { keepDoing } from './keep-doing.ts'
 
 export const TAKE_OVER_EVERY_MS = 2000
@@ -86,13 +87,7 @@ async function inBatches<T, R>(all: readonly T[], ask: (one: T) => Promise<R>): 
  * had settled there.
  */
 async function endLeft(client: Client, sessionId: string, bootId: string): Promise<number> {
-  const description = await client.workflow
-    .getHandle(sessionId)
-    .describe()
-    .catch((error: unknown) => {
-      if (error instanceof WorkflowNotFoundError) return undefined
-      throw error
-    })
+  const description = await describeWorkflow(client, sessionId)
   const left = (description?.raw.pendingActivities ?? []).filter(
     (activity) => activity.state === STARTED && activity.lastWorkerIdentity?.endsWith(`#${bootId}`),
   )

@@ -1,6 +1,6 @@
 /** A model whose answer streams in pieces. The next piece comes when the test lets it come. */
 import type { Completion, Model, ModelDelta } from '../../src/core/model.ts'
-import { orAborted } from '../../src/testing/or-aborted.ts'
+import { orAborted } from '../../src/core/or-aborted.ts'
 import { createGate, type Gate } from './gate.ts'
 
 export interface StreamingModel extends Model {

@@ -1,6 +1,7 @@
 /** What all calls of the browser have in common: the session's page, which is opened again if it is gone, and the results about it. */
 import type { Page } from 'playwright-core'
 import { messageOf } from '../../core/errors.ts'
+import { orAborted } from '../../core/or-aborted.ts'
 import type { ToolContext } from '../../tool/tool.ts'
 import type { Touch } from '../../tool/touch.ts'
 import { pagePart } from '../html/page-part.ts'
@@ -94,7 +95,7 @@ export async function shown(page: Page, { signal }: ToolContext, offset = 0): Pr
   const read = async () => ({
     before: departures(page),
     tree: await treeOf(page, signal),
-    title: await reacting(page, page.title(), signal),
+    title: await reacting(page, () => page.title(), signal),
   })
   const first = await read()
   const left = departures(page) > first.before
@@ -117,17 +118,16 @@ async function treeOf(page: Page, signal: AbortSignal): Promise<string> {
   }
 }
 
-/** What Playwright gives no time-out. A page may keep its process busy for ever. */
-export function reacting<Result>(page: Page, work: Promise<Result>, signal: AbortSignal): Promise<Result> {
-  const ends = AbortSignal.any([signal, AbortSignal.timeout(patienceWith(page))])
-  return new Promise((resolve, reject) => {
-    ends.addEventListener('abort', () => {
-      reject(
-        signal.aborted ? (signal.reason as Error) : new NetworkRefusal('network_error', 'The page does not react.'),
-      )
-    })
-    work.then(resolve, reject)
-  })
+/** Limits work to which Playwright gives no time-out. A page may keep its process busy for ever. */
+export async function reacting<Result>(page: Page, work: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
+  signal.throwIfAborted()
+  const late = AbortSignal.timeout(patienceWith(page))
+  try {
+    return await orAborted(work(), AbortSignal.any([signal, late]))
+  } catch (error) {
+    signal.throwIfAborted()
+    throw late.aborted ? new NetworkRefusal('network_error', 'The page does not react.') : error
+  }
 }
 
 export function textPart(text: string): { type: 'text'; text: string } {
@@ -144,7 +144,7 @@ async function visit(
   const { href } = room.guard.demand(url)
   const page = await room.pages.open(ctx.sessionId)
   const journey = judge(call)
-  // What the previous page was kept from no longer matters.
+  // The model need not know from what the previous page was kept.
   journey?.takeHeldBack()
   journey?.takeGivenUp()
   if (permitted) journey?.opens(href)

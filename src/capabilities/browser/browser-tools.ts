@@ -76,7 +76,7 @@ function clickTool(room: BrowserRoom): Tool {
     schema: z.object({ ref }),
     execute: (args, ctx) =>
       step({ room, ctx }, args.ref, async (element, { soon, untilNextPage }) => {
-        // What cannot be clicked, because something lies over it, is told soon.
+        // If something lies over the element, the model is told so soon.
         await element.click({ ...soon, trial: true })
         await element.click(untilNextPage)
       }),
@@ -158,6 +158,6 @@ function step(
 
 async function elementOf(page: Page, of: string, signal: AbortSignal): Promise<Locator> {
   const found = page.locator(`aria-ref=${of}`)
-  if ((await reacting(page, found.count(), signal)) === 1) return found
+  if ((await reacting(page, () => found.count(), signal)) === 1) return found
   throw new NetworkRefusal('network_error', `There is no element ${of} on the page now. BrowserRead shows its refs.`)
 }

@@ -62,14 +62,14 @@ export class Journey {
   }
 }
 
-/** What the model reads. */
+/** The text for the model. */
 export function heldBackText({ url, decision, rule }: HeldBack): string {
   return decision === 'deny'
     ? `The page was not led to ${url}: the rule ${rule} denies it.`
     : `The page was not led to ${url}: the rule ${rule} asks a person first. To go there, call BrowserOpen with this URL.`
 }
 
-/** What the model reads. The path is left out: a page chooses it, and could speak there. */
+/** The text for the model. It names no path: a page chooses its paths, and could write to the model there. */
 export function givenUpText(origin: string): string {
   return `A page of ${origin} did not come in time, and was given up.`
 }

@@ -1,6 +1,7 @@
 /** Servers that take a request for a page and never answer. The page that asked stays, and can be read and used. */
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { browser } from '../../../../src/capabilities/index.ts'
+import { until } from '../../../support/until.ts'
 import { call, useSite } from '../sites.ts'
 import { testContext } from '../test-context.ts'
 
@@ -24,6 +25,16 @@ async function useBrowser(body: string) {
     givenUp: `A page of http://${site.host} did not come in time, and was given up.\n`,
     refOf: (label: string) => new RegExp(`"${label}"[^\\n]*\\[ref=(\\w+)\\]`).exec(content)?.[1],
     call: use,
+    /** Cancels the call when the site has been asked for the page. */
+    async cancelled(name: string, args: Record<string, unknown>) {
+      const cancelling = new AbortController()
+      const asked = () => site.asked.filter(({ path }) => path === '/never').length
+      const before = asked()
+      const calling = expect(use(name, args, cancelling.signal)).rejects.toThrow()
+      await until('the page is asked for', async () => asked() > before)
+      cancelling.abort()
+      await calling
+    },
     opened: content,
   }
 }
@@ -64,17 +75,17 @@ it('a text that leads there before it is submitted is submitted where it was typ
 })
 
 it('is told by the next call after a click that was cancelled', async () => {
-  const { call, refOf, givenUp } = await useBrowser(button("location = '/never'"))
-  await expect(call('BrowserClick', { ref: refOf('Go') }, AbortSignal.timeout(500))).rejects.toThrow()
+  const { call, cancelled, refOf, givenUp } = await useBrowser(button("location = '/never'"))
+  await cancelled('BrowserClick', { ref: refOf('Go') })
   expect((await call('BrowserRead')).content).toMatch(SHOWN)
-  await expect(call('BrowserClick', { ref: refOf('Go') }, AbortSignal.timeout(500))).rejects.toThrow()
+  await cancelled('BrowserClick', { ref: refOf('Go') })
   expect((await call('BrowserScreenshot')).content).toContain(givenUp)
 })
 
 it('is an error of BrowserOpen, and the page before stays', async () => {
-  const { call, never, givenUp } = await useBrowser('')
+  const { call, cancelled, never, givenUp } = await useBrowser('')
   expect(await call('BrowserOpen', { url: never })).toMatchObject({ isError: true, content: givenUp.trim() })
-  await expect(call('BrowserOpen', { url: never }, AbortSignal.timeout(500))).rejects.toThrow()
+  await cancelled('BrowserOpen', { url: never })
   expect((await call('BrowserRead')).content).toMatch(/^<web-content from="[^"]*\/">\nNear\n/)
 })
 
